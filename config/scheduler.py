@@ -31,9 +31,13 @@ class SteadyScheduler(PersistentScheduler):
         seconds: float = super().tick(*args, **kwargs)
         return seconds
 
+    def adjust(self, n: float, drift: float = 0.0) -> float:
+        """Return the seconds to wait as they are: Celery wakes 10 ms early, and asks on and on until it is time."""
+        return n
+
     def _put_right(self) -> None:
         """Have entries that were sent in the future count from now on."""
-        ahead = [entry for entry in self.schedule.values() if _is_ahead(entry)]
+        ahead = self.ahead()
         if not ahead:
             return
         logger.warning("The clock was set back; these count from now on: %s", [entry.name for entry in ahead])
@@ -41,12 +45,14 @@ class SteadyScheduler(PersistentScheduler):
             entry.last_run_at = entry.default_now()
         self._heap = None  # made anew by the next tick
 
+    def ahead(self) -> list[Any]:
+        """Return the entries that were sent in the future."""
+        now = maybe_make_aware(self.app.now())
+        entries: list[Any] = list(self.schedule.values())  # each has a time from when it was made
+        return [entry for entry in entries if maybe_make_aware(entry.last_run_at) > now]
+
     def _forget(self: Any) -> None:
         if self._store is not None:
             with suppress(Exception):  # it is what can't be read
                 self._store.close()
         self._remove_db()
-
-
-def _is_ahead(entry: Any) -> bool:
-    return bool(maybe_make_aware(entry.last_run_at) > maybe_make_aware(entry.default_now()))

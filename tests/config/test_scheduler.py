@@ -2,6 +2,7 @@
 
 import logging
 import shelve
+import time
 from collections.abc import Iterable
 from datetime import timedelta
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import Any
 import pytest
 
 from config.beat import app
-from config.scheduler import SteadyScheduler, _is_ahead
+from config.scheduler import SteadyScheduler
 
 AHEAD = timedelta(hours=2)
 
@@ -75,7 +76,7 @@ def test_while_it_runs_too(tmp_path: Path, sent: list[str], caplog: pytest.LogCa
         assert scheduler.tick() <= 10
         scheduler.tick()
     assert [record.getMessage()[:22] for record in caplog.records] == ["The clock was set back"]
-    assert not any(map(_is_ahead, scheduler.schedule.values()))
+    assert not scheduler.ahead()
 
 
 def test_what_was_sent_in_the_past_is_not_put_off(tmp_path: Path, sent: list[str]) -> None:
@@ -84,6 +85,19 @@ def test_what_was_sent_in_the_past_is_not_put_off(tmp_path: Path, sent: list[str
     before.close()
     send_due(begun(tmp_path))
     assert are_all(sent)
+
+
+def test_it_sleeps_until_something_is_due_and_asks_no_more_before(tmp_path: Path, sent: list[str]) -> None:
+    scheduler: Any = begun(tmp_path)
+    set_all(scheduler, timedelta(0))
+    soonest = scheduler.schedule["moved"]
+    soonest.last_run_at -= soonest.schedule.run_every - timedelta(milliseconds=50)
+    scheduler.populate_heap()
+    waits = list[float]()
+    while not sent:
+        waits.append(scheduler.tick())
+        time.sleep(max(0.0, waits[-1]))
+    assert len(waits) <= 4, waits  # the sleep, a rounding, and the tick that sends
 
 
 @pytest.mark.parametrize("content", [b"", b"nonsense" * 500])
