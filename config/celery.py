@@ -2,12 +2,14 @@
 
 import inspect
 import os
+import sys
 from pathlib import Path
 from typing import Any
 
 from celery import Celery
 from celery.signals import after_task_publish, before_task_publish, task_postrun, task_prerun, worker_ready
 from django.conf import settings
+from django.db import close_old_connections
 
 from annotators.failpoints import reach
 from surveys.operations import log_context
@@ -18,6 +20,8 @@ os.environ.setdefault("CELERY_SKIP_CHECKS", "true")
 
 app = Celery("assent")
 app.config_from_object("django.conf:settings", namespace="CELERY")
+# Celery would open a connection for each task. Django's own rules say below how long one is kept.
+app.conf.CELERY_DB_REUSE_MAX = sys.maxsize
 app.autodiscover_tasks()
 app.autodiscover_tasks(["surveys"], related_name="sync")
 
@@ -45,6 +49,14 @@ def before_sweep(**kwargs: object) -> None:
 @after_task_publish.connect(sender="surveys.sync.sweep")
 def after_sweep(**kwargs: object) -> None:
     reach("beat.sent")
+
+
+@task_prerun.connect
+@task_postrun.connect
+def close_connections(sender: Any, **kwargs: object) -> None:
+    """As around a request: what is too old, or broke under the task, is not what the next one gets."""
+    if not sender.request.is_eager:  # that is part of something else, which goes on with it
+        close_old_connections()
 
 
 @task_prerun.connect
