@@ -8,7 +8,10 @@ Messages have a priority as with Redis: 0 is taken first, 9 last.
 
 import fcntl
 import os
+import select
 import uuid
+from collections.abc import Callable
+from contextlib import suppress
 from math import inf
 from pathlib import Path
 from queue import Empty
@@ -21,7 +24,46 @@ from kombu.utils.json import dumps, loads
 
 # Within it a folder can change twice and show one time: the kernel's clock for files goes in steps of 1 to 10 ms.
 TICK = 100_000_000  # nanoseconds
-LONGEST_PAUSE = 0.1  # seconds until what comes after a rest is seen; what comes after it is taken without one
+# Seconds of a rest, in case nobody rings, or nobody could: another worker may have heard it and be stopped then.
+LONGEST_REST, LONGEST_DEAF_REST = 1.0, 0.1
+
+
+class Bell:
+    """A named pipe by which who sends a message wakes who waits for one; missed, a message is seen a little later."""
+
+    def __init__(self, folder: Path | str) -> None:
+        self.path = Path(folder) / "bell"
+
+    def ring(self) -> None:
+        with suppress(OSError):  # nobody waits
+            pipe = os.open(self.path, os.O_WRONLY | os.O_NONBLOCK)
+            try:
+                os.write(pipe, b"!")
+            finally:
+                os.close(pipe)
+
+    def wait(self, *, unless: Callable[[], bool], seconds: float) -> None:
+        """Return when it rings, at once if what it would ring for is there, or after so many seconds or less."""
+        try:
+            pipe = self._open()
+        except OSError:  # a disk that knows no pipes
+            sleep(min(seconds, LONGEST_DEAF_REST))
+            return
+        try:
+            if not unless():
+                heard = select.poll()
+                heard.register(pipe, select.POLLIN)
+                heard.poll(min(seconds, LONGEST_REST) * 1000)
+                with suppress(BlockingIOError):
+                    os.read(pipe, select.PIPE_BUF)
+        finally:
+            os.close(pipe)
+
+    def _open(self) -> int:
+        """To write as well: it would be heard for ever once the last who rang has closed it."""
+        with suppress(FileExistsError):
+            os.mkfifo(self.path, 0o600)
+        return os.open(self.path, os.O_RDWR | os.O_NONBLOCK)
 
 
 class Channel(filesystem.Channel):
@@ -31,6 +73,7 @@ class Channel(filesystem.Channel):
         priority = self._get_message_priority(payload)
         name = f"{priority}_{time_ns()}_{uuid.uuid4()}.{queue}.msg"
         _write_whole(Path(self.data_folder_out) / name, dumps(payload))
+        Bell(self.control_folder).ring()
 
     def _get(self, queue: str, timeout: float | None = None) -> Any:
         for name in sorted(os.listdir(self.data_folder_in)):  # noqa: PTH208 (names are all that is needed)
@@ -68,6 +111,7 @@ class Transport(filesystem.Transport):
     def __init__(self, client: Any, **options: Any) -> None:
         super().__init__(client, **options)
         self.folder = Path(client.transport_options["data_folder_in"])
+        self.bell = Bell(client.transport_options["control_folder"])
         self.interval = self.polling_interval or 1.0  # seconds
 
     def drain_events(self, connection: Any, timeout: float | None = None) -> None:  # type: ignore[override] # bases disagree
@@ -83,15 +127,16 @@ class Transport(filesystem.Transport):
                 return
 
     def _wait(self, changed_at: int | None, *, ends: float) -> None:
-        """Sleep until the folder may have changed since `changed_at`; None: until the next look. Or TimeoutError."""
-        pause = self.interval
+        """Rest until the folder may have changed since `changed_at`; None: until the next look. Or TimeoutError."""
         while True:
-            if monotonic() >= ends:
+            left = ends - monotonic()
+            if left <= 0:
                 raise TimeoutError
-            sleep(pause)
-            pause = min(2 * pause, max(LONGEST_PAUSE, self.interval))
-            is_settled = changed_at is not None and time_ns() - changed_at > TICK
-            if not is_settled or self._changed_at() != changed_at:
+            if changed_at is None or time_ns() - changed_at <= TICK:
+                sleep(self.interval)
+                return
+            self.bell.wait(unless=lambda: self._changed_at() != changed_at, seconds=left)
+            if self._changed_at() != changed_at:
                 return
 
     def _changed_at(self) -> int:

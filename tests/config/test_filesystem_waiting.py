@@ -77,6 +77,47 @@ def test_what_comes_meanwhile_is_taken(broker: Broker) -> None:
     assert broker.told() == ["late"]
 
 
+def test_who_sends_wakes_who_rests(broker: Broker, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(filesystem_broker, "LONGEST_REST", 600.0)
+    broker.let_rest()
+    later = threading.Timer(0.1, broker.put, ["late"])
+    later.start()
+    broker.connection.drain_events(timeout=10)
+    later.join()
+    assert broker.told() == ["late"]
+
+
+def test_a_rest_begins_anew_after_each_ring(broker: Broker) -> None:
+    """What has rung is not heard again: a message of another queue wakes nobody twice."""
+    bell = filesystem_broker.Bell(broker.folder.parent / "control")
+    rests = threading.Event()
+    os.mkfifo(bell.path)
+    others = os.open(bell.path, os.O_RDWR | os.O_NONBLOCK)  # as another worker, by which it is not forgotten
+    try:
+        bell.ring()
+        bell.wait(unless=lambda: False, seconds=600)
+        again = threading.Thread(target=lambda: [bell.wait(unless=lambda: False, seconds=600), rests.set()])
+        again.start()
+        assert not rests.wait(0.3)
+        bell.ring()
+        assert rests.wait(10)
+        again.join()
+    finally:
+        os.close(others)
+
+
+def test_where_no_pipe_can_be_made_it_looks_again(broker: Broker) -> None:
+    control = broker.folder.parent / "control"
+    (control / "bell").unlink(missing_ok=True)
+    (control / "bell").mkdir()
+    broker.let_rest()
+    later = threading.Timer(0.1, broker.put, ["late"])
+    later.start()
+    broker.connection.drain_events(timeout=10)
+    later.join()
+    assert broker.told() == ["late"]
+
+
 def test_what_came_in_the_same_moment_as_the_last_change_is_taken(
     broker: Broker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
