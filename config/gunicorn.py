@@ -64,5 +64,7 @@ preload_app = True
 worker_class = "gthread"
 # For connections that wait, one each: the application has a few of its own (config.slow_clients). Made when needed.
 threads = 512
+# Seconds in which whoever comes again needs no new connection; gunicorn's 2 end under the hands of who waits on others.
+keepalive = 10
 # The kernel would send a file to a client that takes nothing, and see no end of it.
 sendfile = False
