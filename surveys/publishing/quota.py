@@ -5,7 +5,6 @@ skipped, or left out to be collected once more) or an author whose time ran out;
 one that is wanted.
 """
 
-import uuid
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
@@ -225,18 +224,30 @@ WITH_LATE = Statement(lambda: _with_late(Hole("batch", Batch._meta.pk)))
 
 def unfilled(batch: Batch) -> list[Questionnaire]:
     """Return the questionnaires whose wanted annotations are not all answered and decided, or are worked on now."""
-    slots = AnnotationSlot.objects.filter(batch=batch)
+    n_late: dict[Any, int] = dict(N_LATE.rows(batch=batch.pk))
+    n_open = N_OPEN.rows(batch=batch.pk, now=timezone.now())
+    short = [pk for pk, n, n_busy in n_open if n_busy or n > n_late.get(pk, 0)]
+    return list(Questionnaire.objects.filter(pk__in=short)) if short else []
+
+
+def _by_questionnaire(slots: QuerySet[AnnotationSlot], **counts: Count) -> QuerySet[Any, tuple[Any, ...]]:
+    """Return (questionnaire, its slots, counts of these)."""
+    counted = slots.order_by().values("questionnaire").annotate(n=Count("pk"), **counts)
+    return counted.values_list("questionnaire", "n", *counts)
+
+
+def _open_ones() -> QuerySet[AnnotationSlot]:
     does_not_count_yet = Q(assignment__status__in=[Status.SUBMITTED, Status.REJECTED])
-    open_ones = slots.filter(~SUPERSEDED).filter(
-        Q(assignment=None) | UNANSWERED | does_not_count_yet | LEFT_OUT
-    )
-    busy = set(
-        open_ones.filter(UNANSWERED, leased_until__gt=timezone.now()).values_list("questionnaire", flat=True)
-    )
-    n_open = _by_questionnaire(open_ones)
-    n_late = _by_questionnaire(_late(slots))
-    short = busy | {pk for pk, n in n_open.items() if n > n_late.get(pk, 0)}
-    return list(Questionnaire.objects.filter(pk__in=short))
+    return _in_batch().filter(Q(assignment=None) | UNANSWERED | does_not_count_yet | LEFT_OUT, ~SUPERSEDED)
+
+
+def _in_batch() -> QuerySet[AnnotationSlot]:
+    return AnnotationSlot.objects.filter(batch=Hole("batch", Batch._meta.pk))
+
+
+IS_BUSY = UNANSWERED & Q(leased_until__gt=Moment("now"))
+N_OPEN = Statement(lambda: _by_questionnaire(_open_ones(), n_busy=Count("pk", filter=IS_BUSY)))
+N_LATE = Statement(lambda: _by_questionnaire(_late(_in_batch())))
 
 
 def _pass_on(
@@ -258,11 +269,6 @@ def _late(slots: QuerySet[AnnotationSlot]) -> QuerySet[AnnotationSlot]:
     """Return the superseded slots whose answer counts after all."""
     counts = ~UNANSWERED & ~does_not_count("assignment")
     return slots.filter(SUPERSEDED, counts, assignment__isnull=False)
-
-
-def _by_questionnaire(slots: QuerySet[AnnotationSlot]) -> dict[uuid.UUID, int]:
-    counted = slots.order_by().values("questionnaire").annotate(n=Count("pk"))
-    return dict(counted.values_list("questionnaire", "n"))
 
 
 def _is_only_skipped(assignment: Assignment) -> bool:

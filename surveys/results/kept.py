@@ -16,7 +16,7 @@ from django.db.models import Count, Max, Q, QuerySet
 from django.utils import timezone
 
 from annotators.models import SUBMITTED, Assignment
-from surveys.models import Batch, KeptReport, MetricScore
+from surveys.models import Batch, KeptReport, MetricScore, TaskAccuracy
 
 if TYPE_CHECKING:
     from surveys.results.chosen import Chosen
@@ -38,7 +38,7 @@ def state_of(batch: Batch) -> dict[str, object]:
     times = {name: Max(name) for name in ("saved_at", "submitted_at", "approved_at", "rejected_at")}
     decided = {"decided_at": Max("decision__decided_at"), "included_at": Max("inclusion__decided_at")}
     state = submitted.aggregate(n=Count("pk"), **decided, **times)
-    return state | batch.survey.accuracies.aggregate(accuracy=Max("pk"))
+    return state | TaskAccuracy.objects.filter(survey=batch.survey_id).aggregate(accuracy=Max("pk"))
 
 
 def scored_of(batch: Batch) -> dict[str, object]:
@@ -92,15 +92,16 @@ def ask(key: str, *, version: str) -> bool:
 def due() -> list[int]:
     """Return the reports that were asked for and that nobody seems to be making, and ask for those of open batches."""
     now = timezone.now()
-    for batch in Batch.objects.filter(status=Batch.Status.OPEN):
-        _refresh(batch, now=now)
+    batches = {report_key(batch): batch for batch in Batch.objects.filter(status=Batch.Status.OPEN)}
+    rows = {row.key: row for row in KeptReport.objects.filter(key__in=batches)}
+    for key, batch in batches.items():
+        _refresh(rows.get(key) or KeptReport.objects.get_or_create(key=key)[0], batch, now=now)
     waiting = free(now).filter(asked_at__lt=now - FIRST_LOOK).exclude(asked_version="")
     return list(waiting.values_list("pk", flat=True))
 
 
-def _refresh(batch: Batch, *, now: datetime) -> None:
+def _refresh(row: KeptReport, batch: Batch, *, now: datetime) -> None:
     """Ask for an open batch's report where its data have changed, and where the last one is some time ago."""
-    row = KeptReport.objects.get_or_create(key=report_key(batch))[0]
     rest = max(LEAST_REST, timedelta(seconds=REST * row.seconds))
     if row.made_at and row.made_at > now - rest:
         return

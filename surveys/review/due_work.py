@@ -27,7 +27,7 @@ from annotators.outbox.journal import CLOCK_SKEW
 from statements import Hole, Moment, Statement
 from surveys import notes
 from surveys.answering import claiming
-from surveys.models import Batch, Replacement, Response, is_left_out, is_skipped
+from surveys.models import Batch, Questionnaire, Replacement, Response, is_left_out, is_skipped
 from surveys.protocols.rules import APPROVE, REJECT
 from surveys.publishing import budget, quota
 from surveys.review.delivery import approved_late
@@ -306,18 +306,46 @@ def finish(batch: Batch) -> bool:
 
 def _can_finish(batch: Batch) -> bool:
     """A place that is planned may be open already, and taken: what is known of it is written down first."""
-    is_published = not batch.questionnaires.filter(hit=None).exists()
-    return is_published and not _being_opened(batch).exists() and _is_filled(batch)
+    return not any(one.rows(batch=batch.pk) for one in STILL_TO_COME) and _is_filled(batch)
 
 
-def _being_opened(batch: Batch) -> QuerySet[Replacement]:
+def _unpublished() -> QuerySet[Questionnaire]:
+    return Questionnaire.objects.filter(batch=BATCH, hit=None)
+
+
+def _being_opened() -> QuerySet[Replacement]:
     """Return what is planned and not known to be open; nothing in place of work on a HIT that is gone."""
     return Replacement.objects.filter(
         by_market("replaces__"),
         opened_at=None,
         replaces__hit__gone_at=None,
-        replaces__hit__questionnaire__batch=batch,
+        replaces__hit__questionnaire__batch=BATCH,
     )
+
+
+def _in_batch() -> QuerySet[Assignment]:
+    return Assignment.objects.filter(hit__questionnaire__batch=BATCH)
+
+
+def _counted() -> QuerySet[Assignment, tuple[Any, ...]]:
+    """Return (questionnaire, assignments kept, of these skipped), siblings under the one they are of."""
+    root = Coalesce("hit__questionnaire__sibling_of", "hit__questionnaire")
+    kept = _in_batch().filter(status__in=[Status.APPROVED, Status.SUBMITTED]).exclude(is_left_out())
+    by_root = kept.annotate(root=root).values("root").order_by()
+    counts = by_root.annotate(n=Count("pk"), n_skipped=Count("pk", filter=is_skipped()))
+    return counts.values_list("root", "n", "n_skipped")
+
+
+BATCH = Hole("batch", Batch._meta.pk)
+STILL_TO_COME = (
+    Statement(lambda: _unpublished().values_list("pk")[:1]),
+    Statement(lambda: _being_opened().values_list("pk")[:1]),
+)
+TO_DECIDE = Statement(
+    lambda: _in_batch().filter(status=Status.SUBMITTED).exclude(IS_LOST).values_list("pk")[:1]
+)
+UNSETTLED = Statement(lambda: (unsettled() & _in_batch()).values_list("pk")[:1])
+COUNTED = Statement(_counted)
 
 
 def _not_wanted_again() -> QuerySet[Assignment]:
@@ -330,16 +358,11 @@ def _is_filled(batch: Batch) -> bool:
 
     What was handed in to a HIT that its marketplace has forgotten fills its place, undecided as it stays.
     """
-    assignments = Assignment.objects.filter(hit__questionnaire__batch=batch)
-    if assignments.filter(status=Status.SUBMITTED).exclude(IS_LOST).exists():
+    if TO_DECIDE.rows(batch=batch.pk):
         return False
     if quota.has_slots(batch):
-        return not (unsettled() & assignments).exists() and not quota.unfilled(batch)
-    root = Coalesce("hit__questionnaire__sibling_of", "hit__questionnaire")
-    kept = assignments.filter(status__in=[Status.APPROVED, Status.SUBMITTED]).exclude(is_left_out())
-    by_root = kept.annotate(root=root).values("root").order_by()
-    counts = by_root.annotate(n=Count("pk"), n_skipped=Count("pk", filter=is_skipped()))
-    n_kept = {pk: (n, skipped) for pk, n, skipped in counts.values_list("root", "n", "n_skipped")}
+        return not UNSETTLED.rows(batch=batch.pk) and not quota.unfilled(batch)
+    n_kept = {pk: (n, skipped) for pk, n, skipped in COUNTED.rows(batch=batch.pk)}
     targets = batch.questionnaires.filter(sibling_of=None).values_list("pk", "target_assignments")
     return all(_fills(*n_kept.get(pk, (0, 0)), target=target) for pk, target in targets)
 
