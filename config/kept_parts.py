@@ -1,5 +1,8 @@
 """Parts of workers' pages that are rendered once for many, as `{% load kept_parts %}`: settings.TEMPLATES."""
 
+import re
+import secrets
+from contextvars import ContextVar
 from functools import lru_cache
 from typing import Any
 
@@ -11,21 +14,49 @@ from django.utils.safestring import SafeString
 from django.utils.translation import get_language
 
 MOST_KEPT = 256
+# While a part is rendered to be kept: what is fresh leaves its place open then.
+IS_KEEPING = ContextVar("is_keeping", default=False)
+A_PLACE = f"any-{secrets.token_hex(16)}-"  # and a number; no text can have it in it
 register = template.Library()
 
 
 class Kept(template.Node):
-    """Renders what is in it once for each set of the values it is given, and each language."""
+    """Renders what is in it once for each set of the values it is given, and each language; what is fresh, each time."""
 
     child_nodelists = ()  # Django looks for blocks anew for each page that extends another; here there are none
 
     def __init__(self, nodelist: NodeList, values: list[FilterExpression]) -> None:
         self.nodelist, self.values = nodelist, values
-        self.rendered = lru_cache(MOST_KEPT)(lambda key: self.nodelist.render(key.spend_context()))
+        self.rendered = lru_cache(MOST_KEPT)(self._rendered)
 
     def render(self, context: Context) -> SafeString:
         values = tuple(value.resolve(context) for value in self.values)
-        return SafeString(self.rendered(_Key((get_language(), *values), context)))
+        parts = self.rendered(_Key((get_language(), *values), context))
+        return SafeString("".join(one if type(one) is str else one.render(context) for one in parts))
+
+    def _rendered(self, key: "_Key") -> "list[Any]":
+        """Return texts, and between them what is fresh."""
+        before = IS_KEEPING.set(True)
+        try:
+            html = str(self.nodelist.render(key.spend_context()))
+        finally:
+            IS_KEEPING.reset(before)
+        texts = re.split(rf"{A_PLACE}(\d+);", html)
+        return [Fresh.known[int(one)] if n % 2 else one for n, one in enumerate(texts) if one]
+
+
+class Fresh(template.Node):
+    """Within what is kept, renders what is in it for each page anew, with what the page itself was given."""
+
+    known: "list[Fresh]" = []  # templates are read once for a process
+
+    def __init__(self, nodelist: NodeList) -> None:
+        self.nodelist = nodelist
+        self.place = f"{A_PLACE}{len(self.known)};"
+        self.known.append(self)
+
+    def render(self, context: Context) -> SafeString:
+        return SafeString(self.place) if IS_KEEPING.get() else self.nodelist.render(context)
 
 
 class _Key:
@@ -55,3 +86,11 @@ def kept(parser: Parser, token: Token) -> Kept:
     if nodelist.get_nodes_by_type(BlockNode):
         raise template.TemplateSyntaxError("A block can't be kept: other templates put something else in it.")
     return Kept(nodelist, values)
+
+
+@register.tag
+def fresh(parser: Parser, token: Token) -> Fresh:
+    """`{% fresh %}` .. `{% endfresh %}` in what is kept: it sees the page's own values, not those of a loop around it."""
+    nodelist = parser.parse(("endfresh",))
+    parser.delete_first_token()
+    return Fresh(nodelist)
