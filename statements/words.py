@@ -76,7 +76,10 @@ class _Kept:
 
 
 class PreparedWords(Words):
-    """A statement for PostgreSQL. One that is recorded (`queries_logged`) is sent as it is, for somebody to read."""
+    """A statement for PostgreSQL. One that is recorded (`queries_logged`) is sent as it is, for somebody to read.
+
+    `cursor.cursor` is the driver's: Django's wraps each attribute anew, for errors that these can't have.
+    """
 
     # By the driver's connection, and there by name.
     known: "WeakKeyDictionary[Any, dict[str, _Kept]]" = WeakKeyDictionary()
@@ -88,10 +91,16 @@ class PreparedWords(Words):
         self.kinds = f"({', '.join(kinds)})" if kinds else ""
         self.given = f"({', '.join(f'%s::{kind}' for kind in kinds)})" if kinds else ""
 
+    def rows(self, filled: Sequence[Any]) -> list[Row]:
+        with connection.cursor() as cursor:
+            self._send(cursor, filled)
+            found: list[Row] = cursor.cursor.fetchall()  # they came with the answer
+            return found
+
     def _send(self, cursor: Any, filled: Sequence[Any]) -> None:
         if not self.name:
             self._find_name(cursor)
-        known = self.known.setdefault(cursor.connection, {})
+        known = self.known.setdefault(cursor.cursor.connection, {})
         kept = known.get(self.name)
         if kept is None or cursor.db.queries_logged:
             known.setdefault(self.name, _Kept())

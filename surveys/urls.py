@@ -32,6 +32,10 @@ from surveys.pages.study import (
 from surveys.pages.study.builder import views as builder
 
 urlpatterns: list[URLPattern | URLResolver] = [
+    # First, as each address is looked for in this order, and these are asked for by far the most.
+    path("hits/<uuid:pk>/", hit.hit, name="hit"),
+    path("hits/<uuid:pk>/coming", hit.coming, name="coming"),
+    path("hits/<uuid:pk>/draft", hit.draft, name="draft"),
     path("appeals/", appeal.enter, name="appeals"),
     path("appeals/open/", appeals.open_appeals, name="open_appeals"),
     path("appeals/<int:appeal_pk>/answer", appeals.answer_appeal, name="answer_appeal"),
@@ -93,9 +97,6 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("books/settle", books.settle_books, name="settle_books"),
     path("compare/", compare.compare, name="compare"),
     path("compare/progress", compare.compare_progress, name="compare_progress"),
-    path("hits/<uuid:pk>/", hit.hit, name="hit"),
-    path("hits/<uuid:pk>/coming", hit.coming, name="coming"),
-    path("hits/<uuid:pk>/draft", hit.draft, name="draft"),
     path("import/", imports.import_items, name="import_items"),
     path("import/pictures", imports.import_pictures, name="import_pictures"),
     path("import/pictures/<str:token>/", imports.pictures_job, name="pictures_job"),
