@@ -16,6 +16,7 @@ from annotators.crowds.base import has_market
 from annotators.models import HIT, Endpoint, HITType
 from surveys.models.consent import ConsentText
 from surveys.models.study import Item, Output, Survey
+from surveys.models.unread import Unread, UnreadJSONField
 from surveys.protocols.definition import Definition
 
 
@@ -140,7 +141,7 @@ class Batch(models.Model):
         default=8,
         validators=[MinValueValidator(Decimal("0.01"))],
     )
-    snapshot = models.JSONField(null=True, blank=True, editable=False)
+    snapshot = UnreadJSONField(null=True, blank=True, editable=False)
     design = models.JSONField(
         null=True,
         blank=True,
@@ -209,6 +210,9 @@ class Batch(models.Model):
     @cached_property
     def definition(self) -> Definition:
         """The definition this batch was published with; before publication, today's."""
+        stored = self.__dict__.get("snapshot")
+        if type(stored) is Unread:
+            return Definition.from_json(stored)
         return Definition.from_snapshot(self.snapshot) if self.snapshot else self.survey.definition
 
     @cached_property

@@ -161,7 +161,7 @@ class Survey(models.Model):
             return None
         published = self.batches.filter(snapshot__isnull=False).order_by("-published_at", "-pk")
         snapshot = published.values_list("snapshot", flat=True).first()
-        return Definition.from_snapshot(snapshot) if snapshot else None
+        return Definition.from_json(snapshot) if snapshot else None
 
 
 class TaskAccuracy(models.Model):

@@ -1,5 +1,6 @@
 """A survey type as a whole: what is asked, shown and read before, how work is judged; and its contradictions."""
 
+import json
 import pickle
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -277,6 +278,16 @@ class Definition:
     def from_snapshot(data: dict[str, Any]) -> "Definition":
         """Rebuild the definition a batch was published with, whatever the code says today: once for all pages."""
         return _structured(pickle.dumps(data))
+
+    @staticmethod
+    def from_json(text: str) -> "Definition":
+        """Rebuild the same of a snapshot's text, which is read once as well."""
+        return _read(text)
+
+
+@lru_cache(64)
+def _read(text: str) -> Definition:
+    return Definition.from_snapshot(json.loads(text))
 
 
 @lru_cache(64)

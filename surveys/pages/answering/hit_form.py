@@ -60,6 +60,7 @@ CLASHES: dict[By, Any] = {
     "best_worst": gettext_lazy("The best one can’t be the worst as well. Choose another one."),
 }
 REFUSED = "refused"
+SECONDS = SecondsField(required=False)  # of every item: a form changes none of its fields
 JUDGED = gettext_lazy(
     "What you answered here has been accepted, so it can’t become something that you could not see. "
     "Nothing was changed."
@@ -269,7 +270,7 @@ class HitForm(forms.Form):
             self.fields[prefix + name] = group
             if value := group.draft(item.draft.get(name)):
                 self.initial[prefix + name] = value
-        self.fields[f"{prefix}seconds"] = SecondsField(required=False)
+        self.fields[f"{prefix}seconds"] = SECONDS
 
     def _is_skipping(self, item: ShownItem) -> bool:
         return bool(self.definition.skip_reasons) and self.data.get(SKIP) == str(item.position)
