@@ -14,6 +14,7 @@ from annotators.crowds.mturk.gateway import Gateway, HITRecord
 from annotators.failpoints import reach
 from annotators.models import Call, HITType
 from annotators.outbox import journal, market
+from statements import Hole, Statement
 from surveys import audit, notes
 from surveys.models import Batch, Publishing, Questionnaire, create_token
 from surveys.publishing import budget
@@ -160,5 +161,13 @@ def _terms(batch: Batch) -> HITTypeTerms:
 
 def _waiting(batch: Batch) -> dict[str, uuid.UUID]:
     """Return {token of its CreateHIT call: questionnaire} for those without a HIT, in the order of the batch."""
-    waiting = batch.questionnaires.filter(hit=None).order_by("position")
-    return {create_token(pk): pk for pk in waiting.values_list("pk", flat=True)}
+    return {create_token(pk): pk for (pk,) in WITHOUT_HIT.rows(batch=batch.pk)}
+
+
+WITHOUT_HIT = Statement(
+    lambda: (
+        Questionnaire.objects.filter(batch=Hole("batch", Batch._meta.pk), hit=None)
+        .order_by("position")
+        .values_list("pk")
+    )
+)

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
-from django.db.models import Count, Max, Q, QuerySet
+from django.db.models import Aggregate, Count, Max, Q, QuerySet
 from django.utils import timezone
 
 from annotators.models import SUBMITTED, Assignment
@@ -30,15 +30,32 @@ CHOICE = "?"  # in the key of a report, before which answers it is made of
 REPORT, METRICS, ACROSS, SAMPLE = "report", "metrics", "across", "sample"
 UPLOAD, BROUGHT, FILE = "upload", "pictures", "file"
 State = Mapping[str, object]
+CHANGING: Mapping[str, Aggregate] = {
+    "n": Count("pk"),
+    "decided_at": Max("decision__decided_at"),
+    "included_at": Max("inclusion__decided_at"),
+    **{name: Max(name) for name in ("saved_at", "submitted_at", "approved_at", "rejected_at")},
+}
 
 
 def state_of(batch: Batch) -> dict[str, object]:
     """Return values that change whenever the results do; `n` is 0 before anything was submitted."""
-    submitted = Assignment.objects.filter(hit__questionnaire__batch=batch, status__in=SUBMITTED)
-    times = {name: Max(name) for name in ("saved_at", "submitted_at", "approved_at", "rejected_at")}
-    decided = {"decided_at": Max("decision__decided_at"), "included_at": Max("inclusion__decided_at")}
-    state = submitted.aggregate(n=Count("pk"), **decided, **times)
-    return state | TaskAccuracy.objects.filter(survey=batch.survey_id).aggregate(accuracy=Max("pk"))
+    return states_of([batch])[batch.pk]
+
+
+def states_of(batches: Sequence[Batch]) -> dict[int, dict[str, object]]:
+    """Return the state of each batch, by its key."""
+    submitted = Assignment.objects.filter(hit__questionnaire__batch__in=batches, status__in=SUBMITTED)
+    by_batch = submitted.order_by().values_list("hit__questionnaire__batch").annotate(**CHANGING)
+    found: dict[int, Sequence[object]] = {pk: values for pk, *values in by_batch}
+    read = TaskAccuracy.objects.filter(survey__in={batch.survey_id for batch in batches})
+    accuracies = dict(read.order_by().values_list("survey").annotate(Max("pk")))
+    nothing = [0] + [None] * (len(CHANGING) - 1)
+    return {
+        batch.pk: dict(zip(CHANGING, found.get(batch.pk, nothing), strict=True))
+        | {"accuracy": accuracies.get(batch.survey_id)}
+        for batch in batches
+    }
 
 
 def scored_of(batch: Batch) -> dict[str, object]:
@@ -94,20 +111,20 @@ def due() -> list[int]:
     now = timezone.now()
     batches = {report_key(batch): batch for batch in Batch.objects.filter(status=Batch.Status.OPEN)}
     rows = {row.key: row for row in KeptReport.objects.filter(key__in=batches)}
-    for key, batch in batches.items():
-        _refresh(rows.get(key) or KeptReport.objects.get_or_create(key=key)[0], batch, now=now)
+    rested = {key: batch for key, batch in batches.items() if key not in rows or _has_rested(rows[key], now)}
+    states = states_of(list(rested.values())) if rested else {}
+    for key, batch in rested.items():
+        row = rows.get(key) or KeptReport.objects.get_or_create(key=key)[0]
+        if states[batch.pk]["n"] and (version := version_of(states[batch.pk])) != row.version:
+            ask(key, version=version)
     waiting = free(now).filter(asked_at__lt=now - FIRST_LOOK).exclude(asked_version="")
     return list(waiting.values_list("pk", flat=True))
 
 
-def _refresh(row: KeptReport, batch: Batch, *, now: datetime) -> None:
-    """Ask for an open batch's report where its data have changed, and where the last one is some time ago."""
+def _has_rested(row: KeptReport, now: datetime) -> bool:
+    """Tell whether an open batch's last report is some time ago."""
     rest = max(LEAST_REST, timedelta(seconds=REST * row.seconds))
-    if row.made_at and row.made_at > now - rest:
-        return
-    state = state_of(batch)
-    if state["n"] and (version := version_of(state)) != row.version:
-        ask(row.key, version=version)
+    return not row.made_at or row.made_at <= now - rest
 
 
 def free(now: datetime) -> QuerySet[KeptReport]:

@@ -5,6 +5,7 @@ from typing import Any
 from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
 from django.db import transaction
 
+from statements import Statement
 from surveys import audit
 from surveys.models import Batch, Decision
 from surveys.protocols.policy import parse, read_policy, rule_version
@@ -74,9 +75,14 @@ def judge_again(batch: Batch) -> int:
 
 def to_judge_again() -> list[Batch]:
     """Return the batches with something outdated in them."""
-    waiting = by_rule_alone().values("assignment__hit__questionnaire__batch")
-    batches = Batch.objects.filter(pk__in=waiting).order_by("pk")
-    return [batch for batch in batches if outdated(batch).exists()]
+    return [batch for batch in DECIDED_BY_RULE.all() if outdated(batch).exists()]
+
+
+DECIDED_BY_RULE = Statement(
+    lambda: Batch.objects.filter(
+        pk__in=by_rule_alone().values("assignment__hit__questionnaire__batch")
+    ).order_by("pk")
+)
 
 
 def _check(batch: Batch, *, instead_of: str) -> None:
