@@ -21,7 +21,7 @@ register = template.Library()
 
 
 class Kept(template.Node):
-    """Renders what is in it once for each set of the values it is given, and each language; what is fresh, each time."""
+    """Renders what is in it once for each set of its values and each language; what is fresh within, each time."""
 
     child_nodelists = ()  # Django looks for blocks anew for each page that extends another; here there are none
 
@@ -90,7 +90,7 @@ def kept(parser: Parser, token: Token) -> Kept:
 
 @register.tag
 def fresh(parser: Parser, token: Token) -> Fresh:
-    """`{% fresh %}` .. `{% endfresh %}` in what is kept: it sees the page's own values, not those of a loop around it."""
+    """`{% fresh %}` .. `{% endfresh %}` in what is kept: it sees the page's own values, none of a loop around it."""
     nodelist = parser.parse(("endfresh",))
     parser.delete_first_token()
     return Fresh(nodelist)

@@ -1,5 +1,6 @@
 """What all tests share: the published studies, a browser, and the site on two host names."""
 
+import functools
 import os
 import shutil
 from collections.abc import Generator, Iterator
@@ -158,6 +159,7 @@ def kept_parts_are_as_if_rendered_anew() -> Iterator[None]:
 
     kept = Kept.render
 
+    @functools.wraps(kept)
     def render(self: Kept, context: Context) -> SafeString:
         anew, shown = self.nodelist.render(context), kept(self, context)
         assert shown == anew
