@@ -2,7 +2,6 @@
 
 import inspect
 import os
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -20,8 +19,6 @@ os.environ.setdefault("CELERY_SKIP_CHECKS", "true")
 
 app = Celery("assent")
 app.config_from_object("django.conf:settings", namespace="CELERY")
-# Celery would open a connection for each task. Django's own rules say below how long one is kept.
-app.conf.CELERY_DB_REUSE_MAX = sys.maxsize
 app.autodiscover_tasks()
 app.autodiscover_tasks(["surveys"], related_name="sync")
 

@@ -6,9 +6,11 @@ temporary folder, which is a copy where that is another disk. Here every file is
 Messages have a priority as with Redis: 0 is taken first, 9 last.
 """
 
+import errno
 import fcntl
 import os
 import select
+import stat
 import uuid
 from collections.abc import Callable
 from contextlib import suppress
@@ -63,7 +65,11 @@ class Bell:
         """To write as well: it would be heard for ever once the last who rang has closed it."""
         with suppress(FileExistsError):
             os.mkfifo(self.path, 0o600)
-        return os.open(self.path, os.O_RDWR | os.O_NONBLOCK)
+        pipe = os.open(self.path, os.O_RDWR | os.O_NONBLOCK)
+        if not stat.S_ISFIFO(os.fstat(pipe).st_mode):  # a copy of the folder may have made a file of it
+            os.close(pipe)
+            raise OSError(errno.EINVAL, "no pipe", str(self.path))
+        return pipe
 
 
 class Channel(filesystem.Channel):

@@ -64,7 +64,8 @@ preload_app = True
 worker_class = "gthread"
 # For connections that wait, one each: the application has a few of its own (config.slow_clients). Made when needed.
 threads = 512
-# Seconds in which whoever comes again needs no new connection; gunicorn's 2 end under the hands of who waits on others.
+# Seconds in which whoever comes again needs no new connection. Gunicorn's 2 are what many wait under load for an answer
+# of the other site, and then use a connection in the moment in which it is closed.
 keepalive = 10
 # The kernel would send a file to a client that takes nothing, and see no end of it.
 sendfile = False

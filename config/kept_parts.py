@@ -4,6 +4,7 @@ import re
 import secrets
 from contextvars import ContextVar
 from functools import lru_cache
+from itertools import count
 from typing import Any
 
 from django import template
@@ -46,14 +47,15 @@ class Kept(template.Node):
 
 
 class Fresh(template.Node):
-    """Within what is kept, renders what is in it for each page anew, with what the page itself was given."""
+    """Within what is kept, renders what is in it for each page anew, with what the kept part itself is given."""
 
-    known: "list[Fresh]" = []  # templates are read once for a process
+    numbers = count()  # templates are read when they are asked for, by several threads
+    known: "dict[int, Fresh]" = {}
 
     def __init__(self, nodelist: NodeList) -> None:
-        self.nodelist = nodelist
-        self.place = f"{A_PLACE}{len(self.known)};"
-        self.known.append(self)
+        number = next(self.numbers)
+        self.nodelist, self.place = nodelist, f"{A_PLACE}{number};"
+        self.known[number] = self
 
     def render(self, context: Context) -> SafeString:
         return SafeString(self.place) if IS_KEEPING.get() else self.nodelist.render(context)
@@ -90,7 +92,10 @@ def kept(parser: Parser, token: Token) -> Kept:
 
 @register.tag
 def fresh(parser: Parser, token: Token) -> Fresh:
-    """`{% fresh %}` .. `{% endfresh %}` in what is kept: it sees the page's own values, none of a loop around it."""
+    """`{% fresh %}` .. `{% endfresh %}` in what is kept: what is set between the two (for, with) it does not see.
+
+    No filter may be around it there, as it leaves its place open while the part is rendered to be kept.
+    """
     nodelist = parser.parse(("endfresh",))
     parser.delete_first_token()
     return Fresh(nodelist)

@@ -7,6 +7,7 @@ marketplace on another host name of the same server, everything under `var/`.
 import logging
 import os
 import secrets
+import sys
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -196,6 +197,7 @@ METRICS_THESAURUS = env("ASSENT_THESAURUS")
 
 # -- Broker and cache --------------------------------------------------------------------------------------
 REDIS_URL = env_redis("REDIS_URL")
+CELERY_DB_REUSE_MAX = sys.maxsize  # Django's own rules say how long a connection is kept (config.celery)
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_ACKS_LATE = True
 CELERY_TASK_REJECT_ON_WORKER_LOST = True

@@ -7,6 +7,8 @@ from django.db import models
 from django.db.models.fields.json import KeyTransform
 from django.db.models.query_utils import DeferredAttribute
 
+EMPTY = {"{}", "null"}  # which is read at once, so that nobody takes its text for something
+
 
 class Unread(str):
     """The text of a column, as `values` and `values_list` give it too."""
@@ -34,7 +36,7 @@ class UnreadJSONField(models.JSONField):
     descriptor_class = _Read
 
     def from_db_value(self, value: Any, expression: Any, connection: Any) -> Any:
-        if type(value) is str and not isinstance(expression, KeyTransform):
+        if type(value) is str and value not in EMPTY and not isinstance(expression, KeyTransform):
             return Unread(value)
         return super().from_db_value(value, expression, connection)
 

@@ -44,7 +44,7 @@ def state_of(batch: Batch) -> dict[str, object]:
 
 
 def states_of(batches: Sequence[Batch]) -> dict[int, dict[str, object]]:
-    """Return the state of each batch, by its key."""
+    """Return the state of each batch, by its key, in their order."""
     submitted = Assignment.objects.filter(hit__questionnaire__batch__in=batches, status__in=SUBMITTED)
     by_batch = submitted.order_by().values_list("hit__questionnaire__batch").annotate(**CHANGING)
     found: dict[int, Sequence[object]] = {pk: values for pk, *values in by_batch}
@@ -160,13 +160,13 @@ def brings_pictures(pk: int) -> bool:
 
 
 def report_version(batches: Batch | Sequence[Batch]) -> str:
-    return version_of(*map(state_of, in_order(batches)))
+    return version_of(*states_of(in_order(batches)).values())
 
 
 def metrics_version(batches: Batch | Sequence[Batch]) -> str:
     """Return the version of what metrics say; scores are of a study, and all these batches are of one."""
     found = in_order(batches)
-    return version_of(scored_of(found[0]), *map(state_of, found))
+    return version_of(scored_of(found[0]), *states_of(found).values())
 
 
 across_version = report_version

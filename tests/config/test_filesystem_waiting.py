@@ -2,7 +2,7 @@
 
 import os
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -87,6 +87,13 @@ def test_who_sends_wakes_who_rests(broker: Broker, monkeypatch: pytest.MonkeyPat
     assert broker.told() == ["late"]
 
 
+def test_a_file_in_its_place_is_no_pipe(broker: Broker) -> None:
+    bell = filesystem_broker.Bell(broker.folder.parent / "control")
+    bell.path.touch()
+    with pytest.raises(OSError, match="no pipe"):
+        bell._open()
+
+
 def test_a_rest_begins_anew_after_each_ring(broker: Broker) -> None:
     """What has rung is not heard again: a message of another queue wakes nobody twice."""
     bell = filesystem_broker.Bell(broker.folder.parent / "control")
@@ -106,10 +113,9 @@ def test_a_rest_begins_anew_after_each_ring(broker: Broker) -> None:
         os.close(others)
 
 
-def test_where_no_pipe_can_be_made_it_looks_again(broker: Broker) -> None:
-    control = broker.folder.parent / "control"
-    (control / "bell").unlink(missing_ok=True)
-    (control / "bell").mkdir()
+@pytest.mark.parametrize("make", [Path.mkdir, Path.touch])
+def test_where_no_pipe_can_be_made_it_looks_again(broker: Broker, make: Callable[[Path], None]) -> None:
+    make(broker.folder.parent / "control" / "bell")
     broker.let_rest()
     later = threading.Timer(0.1, broker.put, ["late"])
     later.start()

@@ -44,7 +44,7 @@ from surveys.results.kept import (
     metrics_version,
     report_key,
     scored_of,
-    state_of,
+    states_of,
     version_of,
 )
 from surveys.results.paper_tables import tables_for
@@ -158,7 +158,7 @@ def results(batches: Batch | Sequence[Batch], chosen: Chosen = EVERYTHING) -> Sh
 
     Several batches of a study have one report together.
     """
-    states = [state_of(batch) for batch in in_order(batches)]
+    states = list(states_of(in_order(batches)).values())
     if not any(state["n"] for state in states):
         return None
     found = wanted(report_key(batches, chosen), version=version_of(*states))

@@ -48,6 +48,13 @@ def test_one_that_was_not_read_is_read_when_it_is_asked_for(batch: Batch) -> Non
     assert Batch.objects.defer("snapshot").get(pk=batch.pk).snapshot == batch.snapshot
 
 
+def test_an_empty_one_is_none(batch: Batch) -> None:
+    Batch.objects.update(snapshot={})
+    empty = Batch.objects.get(pk=batch.pk)
+    assert empty.definition == batch.survey.definition
+    assert empty.snapshot == {}
+
+
 def test_a_draft_has_none(batch: Batch) -> None:
     draft = Batch(survey=batch.survey)
     assert draft.snapshot is None
